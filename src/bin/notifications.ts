@@ -26,10 +26,16 @@ const brokerFrom = (settings: NotificationsConfig): BrokerSettings => {
   };
 };
 
+/** One holds the lock of the one that sends for as long as it sends; with no other, the process would wait for ever. */
+const fewestConnections = 2;
+
 live('notifications', ownConfig, { log: ownLog, metrics: ownMetrics }, async (life) => {
   const broker = brokerFrom(ownConfig);
   const inventory = createInventory(
-    connect(ownConfig.TEMPER_DATABASE_URL, { max: ownConfig.TEMPER_DATABASE_POOL, name: 'temper-notifications' }),
+    connect(ownConfig.TEMPER_DATABASE_URL, {
+      max: Math.max(fewestConnections, ownConfig.TEMPER_DATABASE_POOL),
+      name: 'temper-notifications',
+    }),
   );
   life.onEnd(() => inventory.close());
   const requireSchema = schemaCheck(inventory);

@@ -175,8 +175,9 @@ const delivering = (sql: Db) => ({
   },
 
   /**
-   * Leases due deliveries for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Deliveries of deleted
-   * events fail. @param except webhooks to leave out @param ofProjects false leaves out those of projects
+   * Leases due deliveries for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Projects take turns,
+   * because the backlog of one may never end. Deliveries of deleted events fail. @param except webhooks to leave out
+   * @param ofProjects false leaves out those of projects
    */
   async takeDue({
     limit,
@@ -193,10 +194,14 @@ const delivering = (sql: Db) => ({
   }): Promise<DueDelivery[]> {
     return sql<DueDelivery[]>`
       with due as (
-        select d.id, exists (select from events e where e.seq = d.event_seq) as there from webhooks w, lateral (
+        select d.id, exists (select from events e where e.seq = d.event_seq) as there from (
+          select uuid from webhooks
+          where enabled and (${ofProjects} or project is null) and uuid <> all (${uuidArray(sql, except)})
+          order by row_number() over (partition by coalesce(project, uuid::text) order by random()), random()
+        ) w, lateral (
           select id, event_seq from webhook_deliveries where webhook_uuid = w.uuid and state = 'pending' and next_at <= now()
           order by next_at limit ${each} for update skip locked
-        ) d where w.enabled and (${ofProjects} or w.project is null) and w.uuid <> all (${uuidArray(sql, except)}) limit ${limit}
+        ) d limit ${limit}
       ), gone as (
         update webhook_deliveries set state = 'failed', error = 'The event was deleted by its age.', finished_at = now()
         where id in (select id from due where not there)

@@ -116,15 +116,27 @@ const declareQueue = async (
 // `mandatory`: a message that no queue takes comes back, and is not lost in silence.
 const published = { contentType: 'application/json', contentEncoding: 'utf-8', persistent: true, mandatory: true };
 
-/** Rejects if the channel closes or a message comes back. */
-const losses = (channel: ConfirmChannel): Promise<never> =>
-  new Promise((_, reject) => {
-    channel.on('close', () => reject(new Error('RabbitMQ closed the connection')));
-    channel.on('error', (error) => reject(error));
-    channel.on('return', ({ fields }) =>
-      reject(new Error(`no queue of RabbitMQ took a message for ${fields.routingKey}`)),
-    );
-  });
+/**
+ * Rejects work if the channel closes or a message comes back. A race with one promise would keep something of each send for as long
+ * as the connection lasts.
+ */
+const unlessLostOn = (channel: ConfirmChannel): ((work: Promise<void>) => Promise<void>) => {
+  const waiting = new Set<(reason: Error) => void>();
+  let lost: Error | undefined;
+  const lose = (reason: Error): void => {
+    lost ??= reason;
+    for (const reject of waiting) reject(lost);
+  };
+  channel.on('close', () => lose(new Error('RabbitMQ closed the connection')));
+  channel.on('error', lose);
+  channel.on('return', ({ fields }) => lose(new Error(`no queue of RabbitMQ took a message for ${fields.routingKey}`)));
+  return (work) =>
+    new Promise((resolve, reject) => {
+      if (lost) reject(lost);
+      waiting.add(reject);
+      work.then(resolve, reject).finally(() => waiting.delete(reject));
+    });
+};
 
 const publish = (channel: ConfirmChannel, exchange: string, key: string, body: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -136,8 +148,7 @@ const publish = (channel: ConfirmChannel, exchange: string, key: string, body: s
 const brokerOn = (model: ChannelModel, channel: ConfirmChannel, settings: BrokerSettings): Broker => {
   const { exchange, topics } = settings;
   const declared = new Set<string>(); // as many as topics have levels
-  const lost = losses(channel);
-  lost.catch(() => {});
+  const unlessLost = unlessLostOn(channel);
   const declare = async (keys: readonly string[]): Promise<void> => {
     for (const key of keys.filter((one) => !declared.has(one))) {
       await declareQueue(model, channel, key, settings);
@@ -150,7 +161,7 @@ const brokerOn = (model: ChannelModel, channel: ConfirmChannel, settings: Broker
     await Promise.all(messages.flatMap((one) => keysOf(one).map((key) => publish(channel, exchange, key, one.body))));
   };
   return {
-    send: (messages) => withLimit(confirmMs, 'take messages', Promise.race([send(messages), lost])),
+    send: (messages) => withLimit(confirmMs, 'take messages', unlessLost(send(messages))),
     close: () => disconnect(model),
   };
 };

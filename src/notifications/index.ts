@@ -118,7 +118,9 @@ export const runNotifications = (
   const failing = 'notifications cannot be sent now';
   const wait = (led: true | undefined) => pause(led === undefined ? afterFailureMs : lookEachMs, signal);
   return passUntil({ signal, log: deps.log, failing, wait }, async () => {
-    await deps.inventory.alone('notifications', () => lead(deps, signal));
+    const led = await deps.inventory.alone('notifications', () => lead(deps, signal).then(() => true as const));
+    // Otherwise the age from when it sent would stay, with the alert.
+    if (!led) await behind(deps);
     return true as const;
   });
 };

@@ -38,8 +38,10 @@ export type NotifyDeps = SenderDeps & {
 };
 
 const deliveriesAtOnce = 500;
-/** Concurrent attempts, in total and per webhook. */
+/** Attempts that a pass begins, in total and per webhook. */
 const width = { limit: 16, each: 4 } as const;
+/** Attempts at once; most of them wait for silent receivers. */
+const mostUnderWay = 160;
 /** Longer than an attempt can take. */
 const leaseMs = 60_000;
 const logDays = 7;
@@ -155,7 +157,8 @@ const deliverDue = async (
   const { vault } = deps;
   if (!vault) return 0;
   const ofProjects = (await deps.projects?.ready()) ?? false;
-  const taken = { ...width, leaseMs, ofProjects, except: new Set(underWay.values()) };
+  const limit = Math.min(width.limit, mostUnderWay - underWay.size);
+  const taken = { ...width, limit, leaseMs, ofProjects, except: new Set(underWay.values()) };
   const due = await deps.inventory.webhooks.takeDue(taken);
   const begun = due.map((one) => {
     const attempt = deliverOne(one, vault, deps, signal).finally(() => underWay.delete(attempt));
@@ -169,7 +172,7 @@ const deliverDue = async (
 };
 
 /**
- * @returns whether there was anything to do
+ * @returns whether there was anything to do, or attempts are under way
  * @param waitMs maximum wait for attempts; slower ones stay in `underWay`
  */
 export const deliverOnce = async (
@@ -178,7 +181,7 @@ export const deliverOnce = async (
   { underWay = new Map(), waitMs = leaseMs }: { underWay?: UnderWay; waitMs?: number } = {},
 ): Promise<boolean> => {
   const read = await readEvents(deps, signal);
-  return (await deliverDue(deps, signal, underWay, waitMs)) + read > 0;
+  return (await deliverDue(deps, signal, underWay, waitMs)) + read + underWay.size > 0;
 };
 
 /** Deletes expired deliveries in batches. @returns how many */
@@ -200,7 +203,8 @@ export const runWebhookDelivery = async (deps: NotifyDeps, { signal }: { signal:
   let sweepAt = Number.NEGATIVE_INFINITY;
   const wait = (busy = false) => pause(busy ? everyMs / 10 : everyMs, signal);
   await passUntil({ signal, log: deps.log, failing: 'events cannot be delivered now', wait }, async () => {
-    const busy = await deliverOnce(deps, signal, { underWay, waitMs: everyMs });
+    // A short wait: a silent receiver is in nearly every pass, and the others' next attempts come after it.
+    const busy = await deliverOnce(deps, signal, { underWay, waitMs: everyMs / 10 });
     if (performance.now() >= sweepAt) {
       await forgetDeliveries(deps, signal);
       sweepAt = performance.now() + sweepEveryMs;

@@ -68,6 +68,7 @@ test.each([
   ['an empty file', () => ({ [`${password}_FILE`]: fileOf('\n') }), /is empty; write the value into it\.$/],
   ['a device without an end', () => ({ [`${password}_FILE`]: '/dev/zero' }), /is longer than 65536 bytes/],
   ['a long file', () => ({ [`${password}_FILE`]: fileOf(Buffer.alloc(65_537, 'a')) }), /is longer than 65536 bytes/],
+  ['a name like one of the command’s', () => ({ TEMPER_TOKEN_FILE: '/x' }), /Did you mean TEMPER_TOKENS_FILE/],
   ['a misspelled name', () => ({ TEMPER_IDENTITY_PASWORD_FILE: '/x' }), /TEMPER_IDENTITY_PASWORD_FILE is no setting/],
 ])('%s is refused by one line', (_what, change, says) => {
   expect(faultsOf(change())).toEqual([

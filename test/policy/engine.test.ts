@@ -1,7 +1,7 @@
 /** How a policy answers, whatever its rules say. */
 
-import { anonymous, type Caller } from '../../src/model/access/callers';
-import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
+import { anonymous, type Caller, expandRoles } from '../../src/model/access/callers';
+import { createPolicy, nodeTarget, personas, ruleNames, webhookTarget } from '../../src/policy';
 import { createRuleSet } from '../../src/policy/engine/ruleset';
 import { inProject, inSystem } from './support';
 
@@ -138,6 +138,13 @@ test('a remote check is sent the rule, the target and the credentials', () => {
       },
     ],
   ]);
+});
+
+test.each(['strict', 'compat'] as const)('in %s mode, a manager of no project has no webhook of all nodes', (mode) => {
+  const manager: Caller = { ...anonymous, roles: expandRoles(['manager']) };
+  const { allows, filter } = createPolicy({ set: 'temper', mode });
+  expect(allows('temper:webhook:get', manager, webhookTarget({ project: null }))).toBe(false);
+  expect(JSON.stringify(filter('temper:webhook:get', manager, { 'webhook.project': 'project' }))).not.toContain('null');
 });
 
 test.each(['project_id:%(node.owner)s', 'project_id:No%(node.lessee)s'])(

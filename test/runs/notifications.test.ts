@@ -302,9 +302,11 @@ test('of two processes one sends, and the other goes on when it ends', async () 
   };
   const first = runNotifications(deps, { signal: one.signal });
   await until(() => connected === 1);
-  const second = runNotifications(deps, { signal: two.signal });
+  const ages: number[] = [];
+  const second = runNotifications({ ...deps, onBehind: (age) => void ages.push(age) }, { signal: two.signal });
   await happens('node.updated', uuid, { node_uuid: uuid });
   await until(() => sent.length === 2);
+  await until(() => ages.at(-1) === 0); // also while the other one sends
   one.abort();
   await first;
   await happens('node.updated', uuid, { node_uuid: uuid });

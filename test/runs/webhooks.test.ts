@@ -9,6 +9,7 @@ import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/secrets/vault';
+import type { ProjectId } from '../../src/model/ids';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
 import { sendWebhook } from '../../src/runs/webhook-sender';
 import {
@@ -332,6 +333,23 @@ test('receivers that never answer keep no other waiting, however much is due to 
   expect((await owner`select 1 from webhook_deliveries where webhook_uuid <> ${quick} and attempts > 1`).length).toBe(
     0,
   );
+});
+
+test('a project with many webhooks, to which much is due, keeps no other project waiting', async () => {
+  const store = createInventory(owner);
+  for (const project of ['busy', 'busy', 'busy', 'busy', 'busy', 'other']) {
+    const values = { url: `${origin}/${project}`, kinds: ['*'], enabled: true, description: null };
+    const { uuid } = await store.webhooks.create({ ...values, project: project as ProjectId });
+    await store.webhooks.setSecret(uuid, vault.seal(secret));
+  }
+  const seqs: number[] = [];
+  for (let nth = 0; nth < 4; nth++) seqs.push(await appended('run.failed'));
+  await owner`
+    insert into webhook_deliveries (webhook_uuid, event_seq, kind)
+    select w.uuid, e.seq, e.kind from webhooks w, events e where e.seq in ${owner(seqs)} order by w.id`;
+  const due = await control.webhooks.takeDue({ limit: 16, each: 4, leaseMs: 60_000 });
+  expect(due).toHaveLength(16);
+  expect(due.filter(({ project }) => project === 'other')).toHaveLength(4);
 });
 
 test('what was to be delivered of an event that is deleted has failed, and is tried no more', async () => {

@@ -4,7 +4,7 @@ import type { Target } from '../types';
 
 type KeyRow = {
   readonly holds: 'text' | 'boolean';
-  /** Ironic leaves this key out if it is null. Only `compat` does the same. */
+  /** Only `compat` leaves it out if it is null: as Ironic does, or so that no caller without a project matches it. */
   readonly absentWhenNull?: boolean;
 };
 
@@ -19,7 +19,7 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'step.by': { holds: 'text' },
   'disruption_budget.project': { holds: 'text' },
   'window.project': { holds: 'text' },
-  'webhook.project': { holds: 'text' },
+  'webhook.project': { holds: 'text', absentWhenNull: true },
   'usage.project': { holds: 'text' },
   'rollout.project': { holds: 'text' },
   'rollout.requester': { holds: 'text' },

@@ -29,14 +29,12 @@ const others = /^TEMPER_(RACK|DEMO|TEST)_/;
  * add their own.
  */
 const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObject): string[] => {
-  const known = [
-    ...Object.values(processes).flatMap(({ shape }) => Object.keys(shape)),
-    ...elsewhere,
-    ...Object.keys(schema.shape),
-  ];
-  const isKnown = (name: string): boolean => known.includes(name);
+  const ofProcesses = [...Object.values(processes), schema].flatMap(({ shape }) => Object.keys(shape));
+  const known = [...ofProcesses, ...elsewhere];
+  // Only processes read settings from files: TEMPER_TOKEN_FILE is no file of the command's token.
+  const readsFile = (name: string): boolean => ofProcesses.includes(name);
   return Object.keys(given)
-    .filter((name) => !isKnown(name) && givenByFile(name, isKnown) === undefined && !others.test(name))
+    .filter((name) => !known.includes(name) && givenByFile(name, readsFile) === undefined && !others.test(name))
     .flatMap((name) => {
       const near = nearest(
         name.slice(prefix.length),
