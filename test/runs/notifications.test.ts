@@ -247,7 +247,7 @@ test('below the level nothing is sent; the place moves on', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('an event that cannot be told stops none behind it', async () => {
+test('an event without a notification stops none behind it', async () => {
   const uuid = await enrol();
   await happens('node.updated', uuid, { node_uuid: uuid });
   await happens('node.maintenance.set', uuid, { maintenance: true });
@@ -263,7 +263,7 @@ test('an event that cannot be told stops none behind it', async () => {
   };
   await send(depsWith({ inventory: { ...reader, notifications: { ...reader.notifications, rows: broken } } }));
   expect(types()).toEqual(['node.maintenance_set.start', 'node.maintenance_set.end']);
-  expect([warned, counted]).toEqual([['an event could not be told'], { failed: 1, sent: 2 }]);
+  expect([warned, counted]).toEqual([['no notification could be made of an event'], { failed: 1, sent: 2 }]);
 });
 
 test('its role reads no secret and changes nothing but its place', async () => {
