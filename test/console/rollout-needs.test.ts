@@ -77,6 +77,13 @@ test('an act that is refused in the middle names what was done before', async ()
   expect((await standing(id, node))!.maintenance).toBe(false);
 });
 
+test('a failed node of a rollout that has ended is offered no repair, on no page', async () => {
+  const { id } = await failed('service failed');
+  await world.api.sql`update rollouts set state = 'aborted', finished_at = now() where id = ${id}`;
+  const browser = await pages.as('owner-admin');
+  for (const page of [`/rollouts/${id}`, `/rollouts/${id}/targets/0`]) expect((await browser.get(page)).text).not.toContain('/mend"');
+}); // biome-ignore format: short lines
+
 test('a step that the rules refuse is named before, and nothing is offered', async () => {
   const { node, id } = await failed('service failed');
   const browser = await pages.as('owner-member');

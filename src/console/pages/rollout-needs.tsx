@@ -1,4 +1,5 @@
 /** Nodes of a rollout that need a person: failed ones with one guided act, parked ones, and skipped ones. */
+import { targetStateSays } from '../../model/rollouts/rollout-acts';
 import { endedRollouts } from '../../model/rollouts/states';
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { ActDialog, type Answers, askedLists, type Offer, whyOff } from '../parts/acts';
@@ -19,9 +20,9 @@ type FailedTarget = { readonly target: RolloutTarget; readonly mend: Mend; reado
 const nodeOf = (api: Api, { node_uuid }: RolloutTarget) =>
   api.find<NodeView>(`/v1/nodes/${encodeURIComponent(node_uuid)}`, { fields: mendFields });
 
-/** Failed targets that no retry was requested for. */
+/** Failed targets that can be retried, and that no retry was requested for. */
 export const failedTargets = async (api: Api, rollout: Rollout, targets: readonly RolloutTarget[]): Promise<readonly FailedTarget[]> => {
-  const open = targets.filter(({ state, retry_requested_at }) => state === 'failed' && !retry_requested_at);
+  const open = targets.filter((target) => !target.retry_requested_at && targetStateSays('retry', target, rollout) === undefined);
   if (open.length === 0) return [];
   const [nodes, answers] = await Promise.all([
     Promise.all(open.map((target) => nodeOf(api, target))),
@@ -40,7 +41,7 @@ export const needsData = async ({ api }: Pick<PageContext, 'api'>, rollout: Roll
       ? api.list<RolloutTarget>(`/temper/v1${rolloutAddress(rollout)}/targets`, { state, limit: mostNeeding })
       : Promise.resolve([]);
   const [failed, parked] = await Promise.all([listed('failed'), listed('parked')]);
-  return { failed: endedRollouts.includes(rollout.state) ? [] : await failedTargets(api, rollout, failed), parked };
+  return { failed: await failedTargets(api, rollout, failed), parked };
 };
 
 type Needs = Awaited<ReturnType<typeof needsData>>;
