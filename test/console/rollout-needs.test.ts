@@ -84,6 +84,17 @@ test('a failed node of a rollout that has ended is offered no repair, on no page
   for (const page of [`/rollouts/${id}`, `/rollouts/${id}/targets/0`]) expect((await browser.get(page)).text).not.toContain('/mend"');
 }); // biome-ignore format: short lines
 
+test('failed nodes behind those that wait for their retry are counted', async () => {
+  const nodes = await world.nodes(Array(7).fill('r1'));
+  const rollout = await world.plan({ select: { nodes }, order: 'name', budget: { total: 7 } });
+  await world.start(rollout, { reason: 'a CVE' });
+  await world.api.sql`
+    update rollout_targets set state = 'failed', ended_at = now(), retry_asked_at = case when position < 5 then now() + interval '1 second' end
+    where rollout = ${rollout.uuid}`;
+  const { text } = await (await pages.as('owner-admin')).get(`/rollouts/${rollout.uuid}`);
+  expect(text).toContain('2 more failed');
+}); // biome-ignore format: one statement a row
+
 test('a step that the rules refuse is named before, and nothing is offered', async () => {
   const { node, id } = await failed('service failed');
   const browser = await pages.as('owner-member');

@@ -129,7 +129,9 @@ type NeedsProps = { readonly rollout: Rollout; readonly needs: Needs; readonly s
 /** Shows nothing if no node needs a person. */
 export const NeedsCard = ({ rollout, needs: { failed, parked }, session }: NeedsProps) => {
   const { failed: allFailed = 0, parked: allParked = 0, skipped = 0 } = rollout.states ?? {};
-  if (failed.length + parked.length + skipped === 0) return null;
+  // Failed nodes whose retry was requested are in neither number.
+  const moreFailed = endedRollouts.includes(rollout.state) ? 0 : allFailed - failed.length;
+  if (failed.length + moreFailed + parked.length + skipped === 0) return null;
   return (
     <section class="card needs" id="needs">
       <h2>Needs you</h2>
@@ -137,7 +139,7 @@ export const NeedsCard = ({ rollout, needs: { failed, parked }, session }: Needs
         {parked.map((target) => <Parked key={target.position} rollout={rollout} target={target} />)}
         <More rollout={rollout} state="parked" more={allParked - parked.length} />
         {failed.map((one, at) => <Failed key={one.target.position} rollout={rollout} failed={one} session={session} primary={at === 0} />)}
-        {failed.length > 0 && <More rollout={rollout} state="failed" more={allFailed - Math.max(failed.length, mostNeeding)} />}
+        <More rollout={rollout} state="failed" more={moreFailed} />
         {skipped > 0 && <Skipped rollout={rollout} many={skipped} />}
       </ul>
     </section>
