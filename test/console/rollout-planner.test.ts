@@ -106,7 +106,9 @@ test('a plan starts at once, at a time, or is submitted, if that was chosen', as
   expect((await specOf(now.to)).state).toBe('running');
   expect((await browser.get(now.to!)).text).toContain('Planned and started for 1 node.');
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
-  expect((await specOf((await begun({ begin: 'at', start_at: tomorrow })).to)).state).toBe('scheduled');
+  const later = await begun({ begin: 'at', start_at: tomorrow });
+  expect((await specOf(later.to)).state).toBe('scheduled');
+  expect((await browser.get(later.to!)).text).toContain(`Planned for 1 node; it starts at ${tomorrow.replace('T', ' ')} UTC.`);
   expect((await specOf((await begun({ begin: 'submit' })).to)).state).toBe('awaiting_approval');
   const past = await begun({ begin: 'at', start_at: '2020-01-01T10:00' });
   expect((await specOf(past.to)).state).toBe('planned');

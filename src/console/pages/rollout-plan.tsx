@@ -210,7 +210,8 @@ const begunText = async (api: Api, draft: Draft, rollout: Rollout, key: string):
   if (!order) return `Planned for ${nodes}. Nothing has started.`;
   try {
     await api.send('POST', `/temper/v1${rolloutAddress(rollout)}/${order.act}`, order.body, key ? `${key}:begin` : undefined);
-    return order.act === 'submit' ? `Planned for ${nodes}; other users are asked to approve it.` : `Planned and started for ${nodes}.`;
+    if (order.act === 'submit') return `Planned for ${nodes}; other users are asked to approve it.`;
+    return draft.begin === 'at' ? `Planned for ${nodes}; it starts at ${draft.start_at.replace('T', ' ')} UTC.` : `Planned and started for ${nodes}.`;
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;
     return `Planned for ${nodes}, but not started: ${thrown.says}`;
