@@ -112,7 +112,8 @@ const Question = ({ rollout, target }: { rollout: Rollout; target: RolloutTarget
     <p>{requestText(rollout, target)}</p>
     {target.state === 'asked' && (
       <p class="muted">
-        Without an answer <Time at={target.not_before} />, the rollout skips the node.
+        Without an answer <Time at={target.not_before} />, the rollout skips the node, unless a rule lets it work
+        without consent.
       </p>
     )}
   </>
