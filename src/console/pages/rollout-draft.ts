@@ -35,7 +35,8 @@ export const draftIn = (form: FormBody): Draft => {
   return isPace(typed.pace) ? { ...typed, ...paces[typed.pace] } : typed;
 };
 
-const mostNodes = 1_000;
+/** That the planner takes over from another rollout. */
+export const mostNodes = 1_000;
 
 const workIn = ({ verb, runbook, spec }: Rollout): Pick<Draft, 'work' | 'verb'> => {
   if (runbook) return { work: `runbook:${runbook.name}`, verb };

@@ -8,6 +8,7 @@ import { NodeLink, State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
+import { mostNodes } from './rollout-draft';
 import { type Mend, mendAsks, mendFields, mendLabels, mendOf, mendRules } from './rollout-mend';
 import { targetAddress } from './rollout-nodes';
 import { rolloutAddress } from './rollouts';
@@ -110,7 +111,7 @@ const Skipped = ({ rollout, many }: { rollout: Rollout; many: number }) => (
     </header>
     <p class="muted">This rollout does not return to {many === 1 ? 'it' : 'them'}.</p>
     <div class="acts">
-      <a class="button" href={`/rollouts/new?from=${rollout.uuid}&state=skipped`}><Icon is="plus" />Plan a rollout for the {many}</a>
+      <a class="button" href={`/rollouts/new?from=${rollout.uuid}&state=skipped`}><Icon is="plus" />Plan a rollout for {many > mostNodes ? `the first ${mostNodes}` : `the ${many}`}</a>
     </div>
   </li>
 ); // biome-ignore format: short parts
