@@ -3,7 +3,7 @@ import { powerTargets } from '../../model/lifecycle/states';
 import type { Rollout, RolloutPreview } from '../../wire/rollouts';
 import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
 import { Notice, Title } from '../parts/texts';
-import { type Api, ApiRefusal } from '../server/api';
+import { type Api, ApiAway, ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { addressSaying, type Session } from '../server/session';
 import type { RunbookView } from '../views';
@@ -190,9 +190,11 @@ export const rolloutPlanPage = async (context: PageContext): Promise<PageAnswer>
 const previewOf = async (api: Api, draft: Draft): Promise<Previewed> => {
   if (!choosesNodes(draft)) return {};
   try {
-    return { preview: await api.ask<RolloutPreview>('/temper/v1/rollouts/preview', planBody(draft)) };
+    // Has the time of an act: a plan of 100,000 nodes takes longer than a question may.
+    return { preview: await api.send<RolloutPreview>('POST', '/temper/v1/rollouts/preview', planBody(draft)) };
   } catch (thrown) {
-    return { fault: draftFault(thrown) };
+    // Scripts do not show a page of an error: an old preview would stay beside other values.
+    return { fault: thrown instanceof ApiAway ? { says: thrown.message } : draftFault(thrown) };
   }
 };
 
