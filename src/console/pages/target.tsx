@@ -151,8 +151,8 @@ const answerIn = (form: FormContext['form']) => {
 const answerRefused = async (context: FormContext, thrown: unknown): Promise<PageAnswer> => {
   if (!(thrown instanceof ApiRefusal && thrown.status === 400)) throw thrown;
   const { form } = context;
-  const fault = thrown.says.replace(/^(?:at|in): /, '');
-  const typed = { at: fieldOf(form, 'at'), reason: fieldOf(form, 'reason'), fault };
+  const fault = thrown.says.replace(/^at: /, '').replace(/^in: /, 'The window ');
+  const typed = { at: form.at === undefined ? undefined : fieldOf(form, 'at'), reason: fieldOf(form, 'reason'), fault };
   return { ...pageOfTarget(await targetData(context), context, typed), status: 400 };
 };
 
