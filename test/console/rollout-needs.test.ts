@@ -141,6 +141,15 @@ test('the report has who planned, started, opened and consented, and each node; 
   for (const address of ['report', 'report.csv']) expect((await stranger.get(`/rollouts/${rollout.uuid}/${address}`)).status).toBe(404);
 }); // biome-ignore format: short lines
 
+test('the person who started a rollout is named after another has adopted it', async () => {
+  const nodes = await world.nodes(['r1']);
+  const rollout = await world.plan({ select: { nodes } });
+  await world.start(rollout, { reason: 'a CVE' });
+  expect((await world.act(rollout, 'adopt', { reason: 'a shift has ended' }, 'operator')).status).toBe(200);
+  const browser = await pages.as('operator');
+  expect((await browser.get(`/rollouts/${rollout.uuid}/report`)).text).toMatch(/Started by<\/dt><dd[^>]*>user-of-project-owner/);
+}); // biome-ignore format: short lines
+
 test('a sheet of many pages has its heading once', async () => {
   const nodes = await world.nodes(Array(1_100).fill('r1'));
   const rollout = await world.plan({ select: { nodes } });
