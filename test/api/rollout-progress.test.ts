@@ -75,6 +75,15 @@ test('a tenant reads who asks and why, and its answer stands beside the request'
   expect(answered).toMatchObject({ state: 'pending', answer: { answer: 'now', at: null, window: null } });
 }); // biome-ignore format: short lines
 
+test('the reason of a start is not told of a plan that was made again', async () => {
+  const nodes = await world.nodes(['r1'], { lessee });
+  const rollout = await world.plan({ select: { nodes } });
+  await world.start(rollout, { reason: 'of the first plan', start_at: new Date(Date.now() + 3_600_000).toISOString() });
+  expect(await world.targets(rollout, '', 'lessee-reader')).toMatchObject([{ request: { reason: 'of the first plan' } }]);
+  await world.posted('owner-admin', `/temper/v1/rollouts/${rollout.uuid}/replan`, { reason: 'a new lease' });
+  expect(await world.targets(rollout, '', 'lessee-reader')).toMatchObject([{ request: { reason: null } }]);
+}); // biome-ignore format: short lines
+
 test('each wave says who opened it and why', async () => {
   const nodes = await world.nodes(['r1', 'r1']);
   const rollout = await world.plan({ select: { nodes }, waves: [{ size: 1, advance: 'manual' }, { rest: true }] });
@@ -117,6 +126,9 @@ test('targets come as a sheet, page by page, and a tenant’s has its own rows a
   const tenants = await get('lessee-reader', `/${rollout.uuid}/targets`, { accept: 'text/csv' });
   expect(tenants.text.trim().split('\r\n')).toHaveLength(2);
   expect(tenants.text).toContain('leased-of-sheet,,pending');
+  const ofWave = await get('lessee-reader', `/${rollout.uuid}/targets?wave=1`, { accept: 'text/csv' });
+  expect(ofWave.headers.get('content-type')).toContain('text/csv');
+  expect(ofWave.text.trim().split('\r\n')).toHaveLength(1);
 });
 
 test('a question about no object is about records of the caller’s own project', async () => {

@@ -77,6 +77,24 @@ test('an act that is refused in the middle names what was done before', async ()
   expect((await standing(id, node))!.maintenance).toBe(false);
 });
 
+test('a failed node of a rollout that has ended is offered no repair, on no page', async () => {
+  const { id } = await failed('service failed');
+  await world.api.sql`update rollouts set state = 'aborted', finished_at = now() where id = ${id}`;
+  const browser = await pages.as('owner-admin');
+  for (const page of [`/rollouts/${id}`, `/rollouts/${id}/targets/0`]) expect((await browser.get(page)).text).not.toContain('/mend"');
+}); // biome-ignore format: short lines
+
+test('failed nodes behind those that wait for their retry are counted', async () => {
+  const nodes = await world.nodes(Array(7).fill('r1'));
+  const rollout = await world.plan({ select: { nodes }, budget: { total: 7 } });
+  await world.start(rollout, { reason: 'a CVE' });
+  await world.api.sql`
+    update rollout_targets set state = 'failed', ended_at = now(), retry_asked_at = case when position < 5 then now() + interval '1 second' end
+    where rollout = ${rollout.uuid}`;
+  const { text } = await (await pages.as('owner-admin')).get(`/rollouts/${rollout.uuid}`);
+  expect(text).toContain('2 more failed');
+}); // biome-ignore format: one statement a row
+
 test('a step that the rules refuse is named before, and nothing is offered', async () => {
   const { node, id } = await failed('service failed');
   const browser = await pages.as('owner-member');
@@ -121,6 +139,15 @@ test('the report has who planned, started, opened and consented, and each node; 
   expect((await tenant.get(`/rollouts/${rollout.uuid}/report.csv`)).text).not.toContain('report-own');
   const stranger = await pages.as('stranger-admin');
   for (const address of ['report', 'report.csv']) expect((await stranger.get(`/rollouts/${rollout.uuid}/${address}`)).status).toBe(404);
+}); // biome-ignore format: short lines
+
+test('the person who started a rollout is named after another has adopted it', async () => {
+  const nodes = await world.nodes(['r1']);
+  const rollout = await world.plan({ select: { nodes } });
+  await world.start(rollout, { reason: 'a CVE' });
+  expect((await world.act(rollout, 'adopt', { reason: 'a shift has ended' }, 'operator')).status).toBe(200);
+  const browser = await pages.as('operator');
+  expect((await browser.get(`/rollouts/${rollout.uuid}/report`)).text).toMatch(/Started by<\/dt><dd[^>]*>user-of-project-owner/);
 }); // biome-ignore format: short lines
 
 test('a sheet of many pages has its heading once', async () => {

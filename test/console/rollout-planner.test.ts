@@ -86,6 +86,8 @@ test.each<[string, Record<string, string>, RegExp]>([
   ['a budget that is no amount', { pace: 'own', first: '1', budget: 'two' }, /value="two"[^>]*><small class="fault" role="alert">must be a whole number/],
   ['a soak that is no duration', { pace: 'own', first: '1', budget: '1', soak: 'long' }, /value="long"[^>]*><small class="fault" role="alert">must be a duration/],
   ['nodes at once that are no amount', { pace: 'own', first: '1', budget: '1', at_once: '0' }, /value="0"[^>]*><small class="fault" role="alert">must be a whole number/],
+  ['a filter without a value', { query: 'resource_class' }, /resource_class<\/textarea><small class="fault" role="alert">Give each line as name=value/],
+  ['a parameter without a value', { parameters: 'force' }, /force<\/textarea><small class="fault" role="alert">Give each line as name=value/],
   ['a start without a reason', { begin: 'now' }, /name="reason"[^>]*><small class="fault" role="alert">Say why/],
   ['a start at no time', { begin: 'at', reason: 'x' }, /name="start_at"[^>]*><small class="fault" role="alert">Give a time/],
 ])('%s is refused in its field, and the rest is kept', async (_, more, shown) => {
@@ -106,7 +108,9 @@ test('a plan starts at once, at a time, or is submitted, if that was chosen', as
   expect((await specOf(now.to)).state).toBe('running');
   expect((await browser.get(now.to!)).text).toContain('Planned and started for 1 node.');
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
-  expect((await specOf((await begun({ begin: 'at', start_at: tomorrow })).to)).state).toBe('scheduled');
+  const later = await begun({ begin: 'at', start_at: tomorrow });
+  expect((await specOf(later.to)).state).toBe('scheduled');
+  expect((await browser.get(later.to!)).text).toContain(`Planned for 1 node; it starts at ${tomorrow.replace('T', ' ')} UTC.`);
   expect((await specOf((await begun({ begin: 'submit' })).to)).state).toBe('awaiting_approval');
   const past = await begun({ begin: 'at', start_at: '2020-01-01T10:00' });
   expect((await specOf(past.to)).state).toBe('planned');

@@ -274,6 +274,7 @@ test('a tenant finds what it is asked on its start page, and consents', async ()
   );
   expect(past.text).toContain('Not recorded: is over already; say now');
   expect(past.text).toContain('name="reason" value="tonight is fine"');
+  expect((await browser.post(`/rollouts/${id}/targets/0/consent`, { ...form, at: '' })).status).toBe(400);
   const done = await browser.post(`/rollouts/${id}/targets/0/consent`, form);
   expect(done).toMatchObject({ status: 303, to: expect.stringContaining(`/rollouts/${id}/targets/0?will=`) });
   const after = (await browser.get(done.to!)).text;

@@ -52,6 +52,7 @@ test.each<[string, Record<string, string>, string, string]>([
   ['/windows', { name: 'x', from: '22:00', hours: '1', zone: 'UTC' }, 'name="name" value="x"', 'must name a day'],
   ['/windows', { ...night, name: 'two words' }, 'name="name" value="two words"', 'must hold letters'],
   ['/windows/budgets', { ...share, amount: 'few' }, 'name="amount" value="few"', 'must be'],
+  ['/windows/budgets', { ...share, query: 'resource_class' }, 'resource_class</textarea>', 'must'],
   ['/windows/budgets', { ...share, query: 'colour=red' }, 'colour=red</textarea>', 'is nothing to choose nodes by'],
 ])('%s refuses %j in its field and keeps it', async (page, form, kept, says) => {
   const browser = await pages.as('owner-manager');

@@ -64,8 +64,8 @@ type AnswerFormProps = {
   readonly windows: readonly ProjectWindow[];
 };
 
-/** The typed values of a refused answer. */
-export type TypedAnswer = { readonly at: string; readonly reason: string; readonly fault?: string };
+/** The typed values of a refused answer; `at` is undefined if no time was asked for. */
+export type TypedAnswer = { readonly at: string | undefined; readonly reason: string; readonly fault?: string };
 
 const mostWindows = 4;
 
@@ -86,7 +86,14 @@ const WhenButtons = ({ windows }: { windows: readonly ProjectWindow[] }) => (
 
 const AtForm = ({ action, node, session, typed }: Omit<AnswerFormProps, 'windows'> & { typed?: TypedAnswer }) => (
   <ActForm session={session} action={action} class="form" fields={{ node }}>
-    <Field label="At (UTC)" name="at" type="datetime-local" value={typed?.at} fault={typed?.fault} required />
+    <Field
+      label="At (UTC)"
+      name="at"
+      type="datetime-local"
+      value={typed?.at}
+      fault={typed?.at === undefined ? undefined : typed.fault}
+      required
+    />
     <Field label="Reason" hint="Optional" name="reason" value={typed?.reason} />
     <div class="acts">
       <button type="submit" class="primary">
@@ -112,7 +119,8 @@ const Question = ({ rollout, target }: { rollout: Rollout; target: RolloutTarget
     <p>{requestText(rollout, target)}</p>
     {target.state === 'asked' && (
       <p class="muted">
-        Without an answer <Time at={target.not_before} />, the rollout skips the node.
+        Without an answer <Time at={target.not_before} />, the rollout skips the node, unless a rule lets it work
+        without consent.
       </p>
     )}
   </>

@@ -118,6 +118,10 @@ const fields = {
 
 const amountOf = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
+/** A line without values has none, for the API to refuse: nodes whose class is its own key do not exist. */
+const valuesIn = (line: string): string[] =>
+  line.includes('=') ? line.slice(line.indexOf('=') + 1).split(',').map((value) => value.trim()) : []; // biome-ignore format: one line
+
 /** `key=value,value`, one per line. */
 const queryIn = (text: string): Record<string, string[]> =>
   Object.fromEntries(
@@ -125,7 +129,7 @@ const queryIn = (text: string): Record<string, string[]> =>
       .split(/[\n\r]+/)
       .map((line) => line.trim())
       .filter(Boolean)
-      .map((line) => [line.split('=')[0]!.trim(), line.slice(line.indexOf('=') + 1).split(',').map((value) => value.trim())]),
+      .map((line) => [line.split('=')[0]!.trim(), valuesIn(line)]),
   ); // biome-ignore format: short lines
 
 const bodyOf = ({ limit, amount, query, description }: BudgetDraft) => ({

@@ -35,7 +35,8 @@ export const draftIn = (form: FormBody): Draft => {
   return isPace(typed.pace) ? { ...typed, ...paces[typed.pace] } : typed;
 };
 
-const mostNodes = 1_000;
+/** That the planner takes over from another rollout. */
+export const mostNodes = 1_000;
 
 const workIn = ({ verb, runbook, spec }: Rollout): Pick<Draft, 'work' | 'verb'> => {
   if (runbook) return { work: `runbook:${runbook.name}`, verb };
@@ -67,7 +68,11 @@ export const draftAt = async (api: Api, address: string): Promise<Draft> => {
 const amountOf = (text: string): number | string | undefined => (/^\d+$/.test(text) ? Number(text) : text || undefined);
 const linesOf = (text: string): string[] => text.split(/[\n\r]+/).map((line) => line.trim()).filter(Boolean); // biome-ignore format: one line
 const pairsOf = (text: string): [string, string][] =>
-  linesOf(text).map((line) => [line.split('=')[0]!.trim(), line.slice(line.indexOf('=') + 1).trim()]);
+  linesOf(text).map((line) => {
+    const [key = '', ...values] = line.split('=');
+    return [key.trim(), values.join('=').trim()];
+  });
+const isPairs = (text: string): boolean => linesOf(text).every((line) => line.includes('='));
 
 /** Numbers, true, false, lists and objects are values of JSON; all else is text. */
 const parameterOf = (text: string): unknown => {
@@ -132,6 +137,8 @@ export const draftFault = (thrown: unknown): DraftFault => {
 /** Faults that need no API. */
 export const ownFault = ({ begin, start_at, reason, ...draft }: Draft): DraftFault | undefined => {
   if (!choosesNodes({ begin, start_at, reason, ...draft })) return { field: 'nodes', says: 'Name nodes, or give a filter.' };
+  const unpaired = (['parameters', 'query'] as const).find((field) => !isPairs(draft[field]));
+  if (unpaired) return { field: unpaired, says: 'Give each line as name=value.' };
   if (!['submit', 'now', 'at'].includes(begin)) return undefined;
   if (reason === '') return { field: 'reason', says: 'Say why. Tenants read it.' };
   return begin === 'at' && start_at === '' ? { field: 'start_at', says: 'Give a time.' } : undefined;

@@ -1,4 +1,5 @@
 /** Nodes of a rollout that need a person: failed ones with one guided act, parked ones, and skipped ones. */
+import { targetStateSays } from '../../model/rollouts/rollout-acts';
 import { endedRollouts } from '../../model/rollouts/states';
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { ActDialog, type Answers, askedLists, type Offer, whyOff } from '../parts/acts';
@@ -7,6 +8,7 @@ import { NodeLink, State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
+import { mostNodes } from './rollout-draft';
 import { type Mend, mendAsks, mendFields, mendLabels, mendOf, mendRules } from './rollout-mend';
 import { targetAddress } from './rollout-nodes';
 import { rolloutAddress } from './rollouts';
@@ -19,9 +21,9 @@ type FailedTarget = { readonly target: RolloutTarget; readonly mend: Mend; reado
 const nodeOf = (api: Api, { node_uuid }: RolloutTarget) =>
   api.find<NodeView>(`/v1/nodes/${encodeURIComponent(node_uuid)}`, { fields: mendFields });
 
-/** Failed targets that no retry was requested for. */
+/** Failed targets that can be retried, and that no retry was requested for. */
 export const failedTargets = async (api: Api, rollout: Rollout, targets: readonly RolloutTarget[]): Promise<readonly FailedTarget[]> => {
-  const open = targets.filter(({ state, retry_requested_at }) => state === 'failed' && !retry_requested_at);
+  const open = targets.filter((target) => !target.retry_requested_at && targetStateSays('retry', target, rollout) === undefined);
   if (open.length === 0) return [];
   const [nodes, answers] = await Promise.all([
     Promise.all(open.map((target) => nodeOf(api, target))),
@@ -40,7 +42,7 @@ export const needsData = async ({ api }: Pick<PageContext, 'api'>, rollout: Roll
       ? api.list<RolloutTarget>(`/temper/v1${rolloutAddress(rollout)}/targets`, { state, limit: mostNeeding })
       : Promise.resolve([]);
   const [failed, parked] = await Promise.all([listed('failed'), listed('parked')]);
-  return { failed: endedRollouts.includes(rollout.state) ? [] : await failedTargets(api, rollout, failed), parked };
+  return { failed: await failedTargets(api, rollout, failed), parked };
 };
 
 type Needs = Awaited<ReturnType<typeof needsData>>;
@@ -109,7 +111,7 @@ const Skipped = ({ rollout, many }: { rollout: Rollout; many: number }) => (
     </header>
     <p class="muted">This rollout does not return to {many === 1 ? 'it' : 'them'}.</p>
     <div class="acts">
-      <a class="button" href={`/rollouts/new?from=${rollout.uuid}&state=skipped`}><Icon is="plus" />Plan a rollout for the {many}</a>
+      <a class="button" href={`/rollouts/new?from=${rollout.uuid}&state=skipped`}><Icon is="plus" />Plan a rollout for {many > mostNodes ? `the first ${mostNodes}` : `the ${many}`}</a>
     </div>
   </li>
 ); // biome-ignore format: short parts
@@ -128,7 +130,9 @@ type NeedsProps = { readonly rollout: Rollout; readonly needs: Needs; readonly s
 /** Shows nothing if no node needs a person. */
 export const NeedsCard = ({ rollout, needs: { failed, parked }, session }: NeedsProps) => {
   const { failed: allFailed = 0, parked: allParked = 0, skipped = 0 } = rollout.states ?? {};
-  if (failed.length + parked.length + skipped === 0) return null;
+  // Failed nodes whose retry was requested are in neither number.
+  const moreFailed = endedRollouts.includes(rollout.state) ? 0 : allFailed - failed.length;
+  if (failed.length + moreFailed + parked.length + skipped === 0) return null;
   return (
     <section class="card needs" id="needs">
       <h2>Needs you</h2>
@@ -136,7 +140,7 @@ export const NeedsCard = ({ rollout, needs: { failed, parked }, session }: Needs
         {parked.map((target) => <Parked key={target.position} rollout={rollout} target={target} />)}
         <More rollout={rollout} state="parked" more={allParked - parked.length} />
         {failed.map((one, at) => <Failed key={one.target.position} rollout={rollout} failed={one} session={session} primary={at === 0} />)}
-        {failed.length > 0 && <More rollout={rollout} state="failed" more={allFailed - Math.max(failed.length, mostNeeding)} />}
+        <More rollout={rollout} state="failed" more={moreFailed} />
         {skipped > 0 && <Skipped rollout={rollout} many={skipped} />}
       </ul>
     </section>

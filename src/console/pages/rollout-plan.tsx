@@ -3,7 +3,7 @@ import { powerTargets } from '../../model/lifecycle/states';
 import type { Rollout, RolloutPreview } from '../../wire/rollouts';
 import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
 import { Notice, Title } from '../parts/texts';
-import { type Api, ApiRefusal } from '../server/api';
+import { type Api, ApiAway, ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { addressSaying, type Session } from '../server/session';
 import type { RunbookView } from '../views';
@@ -190,9 +190,11 @@ export const rolloutPlanPage = async (context: PageContext): Promise<PageAnswer>
 const previewOf = async (api: Api, draft: Draft): Promise<Previewed> => {
   if (!choosesNodes(draft)) return {};
   try {
-    return { preview: await api.ask<RolloutPreview>('/temper/v1/rollouts/preview', planBody(draft)) };
+    // Has the time of an act: a plan of 100,000 nodes takes longer than a question may.
+    return { preview: await api.send<RolloutPreview>('POST', '/temper/v1/rollouts/preview', planBody(draft)) };
   } catch (thrown) {
-    return { fault: draftFault(thrown) };
+    // Scripts do not show a page of an error: an old preview would stay beside other values.
+    return { fault: thrown instanceof ApiAway ? { says: thrown.message } : draftFault(thrown) };
   }
 };
 
@@ -210,7 +212,8 @@ const begunText = async (api: Api, draft: Draft, rollout: Rollout, key: string):
   if (!order) return `Planned for ${nodes}. Nothing has started.`;
   try {
     await api.send('POST', `/temper/v1${rolloutAddress(rollout)}/${order.act}`, order.body, key ? `${key}:begin` : undefined);
-    return order.act === 'submit' ? `Planned for ${nodes}; other users are asked to approve it.` : `Planned and started for ${nodes}.`;
+    if (order.act === 'submit') return `Planned for ${nodes}; other users are asked to approve it.`;
+    return draft.begin === 'at' ? `Planned for ${nodes}; it starts at ${draft.start_at.replace('T', ' ')} UTC.` : `Planned and started for ${nodes}.`;
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;
     return `Planned for ${nodes}, but not started: ${thrown.says}`;

@@ -6,6 +6,7 @@ import { Facts, personOf, State, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import { csvParts, leavingOf, sendSheet } from '../server/sheets';
 import { answerText } from './consent';
+import { starterOf } from './rollout';
 import { targetWord, tookText } from './rollout-nodes';
 import { partsText } from './rollout-progress';
 import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
@@ -26,7 +27,7 @@ const Summary = ({ rollout, progress }: { rollout: Rollout; progress: RolloutPro
       ['Planned by', rollout.requester && personOf(rollout.requester)],
       ['Planned', atText(rollout.created_at)],
       ['Approvals needed', rollout.approvers],
-      ['Started by', rollout.grant && personOf(rollout.grant)],
+      ['Started by', rollout.started_at && rollout.grant && personOf(starterOf(rollout))],
       ['Started', atText(rollout.started_at)],
       ['Reason', rollout.waves?.[0]?.opened_reason],
       ['Ended', atText(rollout.finished_at)],

@@ -75,15 +75,18 @@ const RolloutBar = (props: ActsProps) => (
 
 const startReason = ({ waves }: Rollout): string | null | undefined => waves?.[0]?.opened_reason;
 
+/** The grant is that of a later person after an adoption. */
+export const starterOf = ({ waves, grant }: Rollout) => waves?.[0]?.opened_by ?? grant;
+
 /** The work, its requester and reason, and the time left. */
 const Sentence = ({ rollout, progress }: { rollout: Rollout; progress: RolloutProgress }) => {
-  const { grant, requester, started_at, created_at } = rollout;
+  const { requester, started_at, created_at } = rollout;
   const [reason, left] = [startReason(rollout), leftText(rollout, progress)];
   return (
     <p class="sentence">
       <span>
         {workOf(rollout)} on {progress.nodes} {progress.nodes === 1 ? 'node' : 'nodes'} ·{' '}
-        {started_at ? <>started <Time at={started_at} /> by {personOf(grant)}</> : <>planned <Time at={created_at} /> by {personOf(requester)}</>}
+        {started_at ? <>started <Time at={started_at} /> by {personOf(starterOf(rollout))}</> : <>planned <Time at={created_at} /> by {personOf(requester)}</>}
         {reason && ` “${reason}”`}
         {left && <> · <b>{left}</b></>}
       </span>

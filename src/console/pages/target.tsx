@@ -140,8 +140,10 @@ export const targetPage = async (context: PageContext): Promise<PageAnswer> =>
   pageOfTarget(await targetData(context), context);
 
 const answerIn = (form: FormContext['form']) => {
-  const [window, at, reason] = [fieldOf(form, 'window'), fieldOf(form, 'at'), fieldOf(form, 'reason')];
-  const when = window ? { in: window } : at ? { at: timeIn(at) } : { now: true };
+  const [window, reason] = [fieldOf(form, 'window'), fieldOf(form, 'reason')];
+  // An empty time is refused: it must not become consent to work at once.
+  const at = form.at === undefined ? { now: true } : { at: timeIn(fieldOf(form, 'at')) };
+  const when = window ? { in: window } : at;
   return { ...when, ...(reason && { reason }) };
 };
 
@@ -149,8 +151,8 @@ const answerIn = (form: FormContext['form']) => {
 const answerRefused = async (context: FormContext, thrown: unknown): Promise<PageAnswer> => {
   if (!(thrown instanceof ApiRefusal && thrown.status === 400)) throw thrown;
   const { form } = context;
-  const fault = thrown.says.replace(/^(?:at|in): /, '');
-  const typed = { at: fieldOf(form, 'at'), reason: fieldOf(form, 'reason'), fault };
+  const fault = thrown.says.replace(/^at: /, '').replace(/^in: /, 'The window ');
+  const typed = { at: form.at === undefined ? undefined : fieldOf(form, 'at'), reason: fieldOf(form, 'reason'), fault };
   return { ...pageOfTarget(await targetData(context), context, typed), status: 400 };
 };
 

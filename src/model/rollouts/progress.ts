@@ -108,12 +108,11 @@ const timeWithin = (work: WorkLeft, bound: Bound | undefined): number | null => 
 const timeLeft = ({ bounds, work }: ProgressFacts, left: number): number | null => {
   if (left === 0) return 0;
   if (work.length === 0) return null;
+  // A plan may have a bound for each of its nodes.
+  const byNumber = new Map(bounds.map((bound) => [bound.number, bound]));
   const ofWaves = new Map<number, number>();
   for (const one of work) {
-    const ms = timeWithin(
-      one,
-      bounds.find(({ number }) => number === one.number),
-    );
+    const ms = timeWithin(one, byNumber.get(one.number));
     if (ms === null) return null;
     ofWaves.set(one.wave, Math.max(ofWaves.get(one.wave) ?? 0, ms));
   }

@@ -209,7 +209,7 @@ export const whyNotBegun = (rollout: BeginningRollout, target: BeginningTarget, 
     case 'pending':
       return whyPending(rollout, target, now);
     case 'asked':
-      return 'The project that uses the node is asked first. Without an answer in time, the node is skipped.';
+      return 'The project that uses the node is asked first. Without an answer in time, the node is skipped, unless a rule lets the rollout work without consent.';
     case 'refused':
     case 'skipped':
       return target.reason ?? target.code ?? undefined;

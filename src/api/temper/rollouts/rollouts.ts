@@ -149,7 +149,8 @@ const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ct
   const { who, params, query } = request;
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   // Tenants do not see waves, so they may not filter by them.
-  if (!whole && query.wave !== undefined) return ok({ targets: [] });
+  if (!whole && query.wave !== undefined)
+    return wantsCsv(request) ? csv<ReturnType<typeof sheetRow>>(sheetColumns, []) : ok({ targets: [] });
   const node = query.node === undefined ? undefined : await visibleNode(ctx, { who, version: maxMinor }, query.node);
   const wanted = {
     ...rows,

@@ -169,7 +169,8 @@ export const targetWords = async (
     inventory.rolloutOpenings.list(id),
     inventory.rolloutOpenings.answers(id, nodes),
   ]);
-  const reason = openings.findLast(({ wave }) => wave === 1)?.reason ?? null;
+  // A plan that was made again has no start yet; the start of the plan before is not its reason.
+  const reason = (granted && openings.findLast(({ wave }) => wave === 1)?.reason) ?? null;
   return {
     request: { by: personView(granted ?? requester), reason },
     answers: new Map(answers.map((one) => [one.node_uuid, one])),
