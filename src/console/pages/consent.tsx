@@ -2,7 +2,7 @@
 import type { ProjectWindow } from '../../wire/records';
 import type { Rollout, RolloutTarget, TargetAnswer } from '../../wire/rollouts';
 import { ActDialog, type Offer } from '../parts/acts';
-import { ActForm, Field } from '../parts/forms';
+import { ActForm, Field, Lines } from '../parts/forms';
 import { Facts, personOf, spanOf, Time } from '../parts/texts';
 import type { PageContext } from '../server/context';
 import { workOf } from './rollouts';
@@ -134,7 +134,8 @@ export const ConsentCard = ({ address, rollout, target, windows, session, refusa
       <Question rollout={rollout} target={target} />
       {target.answer && <p><b>{answerText(target.answer)}</b> <span class="muted">by {personOf(target.answer.by)}, <Time at={target.answer.given_at} />. You can change it until the work begins.</span></p>}
       <ActForm session={session} action={given.action} id={formId} fields={{ node: target.node_uuid }}>
-        <Field label="Reason" hint="Optional" name="reason" value={typed?.reason} />
+        {/* In a line, Enter would send the first button, which consents now. */}
+        <Lines label="Reason" hint="Optional" name="reason" value={typed?.reason} />
       </ActForm>
       <div class="acts">
         <WhenButtons windows={windows} />

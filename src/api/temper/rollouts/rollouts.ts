@@ -112,12 +112,15 @@ const listRollouts = async (request: ApiRequest<unknown, ListQuery, unknown>, ct
   return ok({ rollouts: found.rows.map(view), ...found.next });
 };
 
+/** Of PostgreSQL's type integer. */
+const mostPosition = 2_147_483_647;
+
 const targetsQuery = z.strictObject({
   limit: pageLimit,
   /** The position that the page follows. */
-  marker: z.coerce.number().int().min(0).optional(),
+  marker: z.coerce.number().int().min(0).max(mostPosition).optional(),
   state: z.enum(targetStates).optional(),
-  wave: z.coerce.number().int().min(1).optional(),
+  wave: z.coerce.number().int().min(1).max(mostPosition).optional(),
   reason: z.string().min(1).max(64).optional(),
   node: z.string().min(1).max(255).optional(),
 });
