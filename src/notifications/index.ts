@@ -12,7 +12,7 @@ import {
 import { noticesOf } from '../model/notifications/notices';
 import { passUntil, pause } from '../model/passes';
 import type { Broker } from './broker';
-import { type Outgoing, osloMessage } from './envelope';
+import { osloMessage } from './envelope';
 import { payloadOf } from './payload';
 
 export { type BrokerSettings, connectBroker } from './broker';
@@ -48,10 +48,10 @@ const messagesOf = (event: SentEvent, { uuid, table, notices }: Noticed, rows: K
   });
 };
 
-/** An event without messages must not stop those after it. */
-const messagesOrNone = (event: SentEvent, noticed: Noticed, rows: KnownRows, deps: NotificationDeps): Outgoing[] => {
+/** An event of which no notification can be made must not stop those after it. */
+const orNone = <Made>(event: SentEvent, deps: NotificationDeps, make: () => Made[]): Made[] => {
   try {
-    return messagesOf(event, noticed, rows, deps);
+    return make();
   } catch (thrown) {
     deps.log.warn('no notification could be made of an event', {
       seq: event.seq,
@@ -77,9 +77,9 @@ export const sendOnce = async (deps: NotificationDeps, broker: Pick<Broker, 'sen
   const { notifications } = deps.inventory;
   const place = await notifications.place();
   const events = await notifications.after(place, eventsAtOnce);
-  const found = events.flatMap((event) => wanted(event, deps.level));
+  const found = events.flatMap((event) => orNone(event, deps, () => wanted(event, deps.level)));
   const rows = await notifications.rows(found.map(({ event: { seq }, of: { table, uuid } }) => ({ seq, table, uuid })));
-  const messages = found.flatMap(({ event, of }) => messagesOrNone(event, of, rows, deps));
+  const messages = found.flatMap(({ event, of }) => orNone(event, deps, () => messagesOf(event, of, rows, deps)));
   if (messages.length > 0) await broker.send(messages);
   deps.onSent?.('sent', messages.length);
   const last = events.at(-1);

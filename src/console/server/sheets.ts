@@ -31,26 +31,26 @@ export const csvParts =
   };
 
 export const sheetTypes = {
-  csv: { media: 'text/csv; charset=utf-8', end: '' },
-  json: { media: 'application/json', end: '\n]}\n' },
+  csv: { media: 'text/csv; charset=utf-8', end: '', cut: 'More rows follow. Choose fewer.\r\n' },
+  json: { media: 'application/json', end: '\n]}\n', cut: '\n], "cut": true}\n' },
 } as const;
 
 type Sheet = {
   readonly name: string;
   readonly type: keyof typeof sheetTypes;
   readonly parts: SheetParts;
-  /** A longer selection is cut. */
+  /** A longer selection is cut, and the end of the file says so. */
   readonly most: number;
 };
 
-const restOf = async function* (first: SheetPart, { parts, type, most }: Sheet): AsyncGenerator<string> {
+export const sheetTexts = async function* (first: SheetPart, { parts, type, most }: Sheet): AsyncGenerator<string> {
   let { text, next } = first;
   yield text;
   for (let rows = sheetRows; next !== undefined && rows < most; rows += sheetRows) {
     ({ text, next } = await parts(next, false));
     yield text;
   }
-  yield sheetTypes[type].end;
+  yield next === undefined ? sheetTypes[type].end : sheetTypes[type].cut;
 };
 
 /** A refusal of the first page is shown as a page. */
@@ -62,7 +62,7 @@ export const sendSheet = async (response: Reply, sheet: Sheet): Promise<void> =>
     'content-disposition': `attachment; filename="${name}.${type}"`,
   });
   // A browser shows a file that ends early as failed.
-  await pipeline(Readable.from(restOf(first, sheet)), response).catch(() => response.destroy());
+  await pipeline(Readable.from(sheetTexts(first, sheet)), response).catch(() => response.destroy());
 };
 
 /** Aborts when the browser leaves. */
