@@ -114,46 +114,5 @@ suiteOf("Ironic's notifications", rabbitMissing)("Ironic's notifications", () =>
       );
       expect(unexplained).toEqual([]);
     });
-
-    const patch = async (value: number): Promise<void> => {
-      const headers = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.93' };
-      const body = JSON.stringify([{ op: 'add', path: '/extra', value: { count: value } }]);
-      const answer = await fetch(`${url}/v1/nodes/counted`, { method: 'PATCH', headers, body });
-      expect(answer.status).toBe(200);
-    };
-    const counts = (): unknown[] =>
-      listener.heard
-        .filter(({ event_type }) => event_type === 'baremetal.node.update.end')
-        .map(({ payload }) => (payload['ironic_object.data'].extra as { count: number }).count);
-    // The first may come again: its listener ended before it said that it had it.
-    const missed = () => counts().filter((count) => count !== 0);
-    const idsOf = () => listener.heard.map(({ metadata }) => metadata.message_id);
-
-    test('RabbitMQ is away and back, and the process is killed: nothing is lost, and the order stays', async () => {
-      const made = await fetch(`${url}/v1/nodes`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.93' },
-        body: JSON.stringify({ name: 'counted', driver: 'fake-hardware' }),
-      });
-      expect(made.status).toBe(201);
-      await patch(0);
-      await listener.until(() => counts().length === 1);
-      await listener.close();
-      await rabbit.stop();
-      // Accepted as ever while RabbitMQ is away.
-      for (const value of [1, 2, 3]) await patch(value);
-      sender.child.kill('SIGKILL');
-      await sender.ended;
-      sender = start('notifications', env);
-      await sender.says('notifications cannot be sent now');
-      for (const value of [4, 5]) await patch(value);
-      await rabbit.start();
-      listener = await startListener(rabbit.url);
-      await sender.says('sending notifications');
-      await listener.until(() => missed().length >= 5);
-      // The payload of an update has the node as it is when it is sent; its number of messages is that of the changes.
-      expect(missed()).toEqual([5, 5, 5, 5, 5]);
-      expect(new Set(idsOf()).size).toBe(idsOf().length);
-    });
   });
 });
