@@ -3,12 +3,6 @@ import type { NodeUuid, ProjectId } from '../model/ids';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf, uuidArray } from './database';
 
-export type Acknowledgement = {
-  readonly note: string;
-  readonly requester: Requester;
-  readonly acknowledged_at: Date;
-};
-
 /** A node with the tenants for which the rules were checked. */
 type SeenNode = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 

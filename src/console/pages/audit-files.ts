@@ -15,7 +15,7 @@ import {
 import { auditPath, selectionOf } from './audit';
 
 /** A longer selection is cut: choose fewer days. */
-export const mostFileRows = 20_000;
+const mostFileRows = 20_000;
 
 const jsonParts =
   ({ api }: PageContext, wanted: PageQuery): SheetParts =>

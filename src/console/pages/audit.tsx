@@ -9,7 +9,7 @@ import type { PageAnswer, PageContext } from '../server/context';
 import { auditColumns } from './audit-columns';
 
 export const auditPath = '/temper/v1/audit';
-export const auditRule = 'temper:audit:get';
+const auditRule = 'temper:audit:get';
 
 export const wholeDayMs = 24 * 3_600_000;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -37,7 +37,7 @@ const filtersFor = (query: PageQuery): Filter[] => [
 ];
 
 const hidden = ['run', 'project', 'request'] as const;
-export const auditFilters: readonly string[] = [...filtersFor({}).map(({ name }) => name), ...hidden];
+const auditFilters: readonly string[] = [...filtersFor({}).map(({ name }) => name), ...hidden];
 
 /** The selection of an address, without its page. */
 export const selectionOf = (query: PageQuery): PageQuery => {

@@ -65,7 +65,7 @@ const nodeFields = [
   'vendor_interface',
 ] as const;
 
-export const payloads = {
+const payloads = {
   node: { name: 'NodePayload', version: '1.17', fields: nodeFields },
   nodeChange: {
     name: 'NodeCRUDPayload',
